@@ -17,7 +17,7 @@ export interface StepSetup {
   readonly model: Model;
   /** The model as it was passed in. */
   readonly source: AnyModel;
-  /** What its provider accepts. */
+  /** The rules of its provider. */
   readonly rules: ProviderRules;
   /** The tools that run here, by name. Hosted tools are only in `call`. */
   readonly tools: ReadonlyMap<string, Tool>;

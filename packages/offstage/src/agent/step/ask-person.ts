@@ -30,7 +30,7 @@ export interface CallStart extends StepPlace {
   readonly permission?: Permission | undefined;
 }
 
-/** The permission to run a call that needs approval: decided before, or asked for now. */
+/** The permission to run a call that needs approval: decided earlier, or requested here. */
 export async function permissionOf(run: Run, call: StepToolCall, start: CallStart): Promise<Permission> {
   const { before, permission } = start;
   if (permission !== undefined) return permission;

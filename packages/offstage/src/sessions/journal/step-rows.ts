@@ -27,7 +27,7 @@ export interface OpenStep {
   inputRef?: string | undefined;
 }
 
-/** What a write adds to a step, or puts in place of an earlier form. */
+/** The parts of a step that a write adds or replaces. */
 export interface StepChange {
   readonly messages?: readonly Message[] | undefined;
   readonly calls?: readonly ToolCallRow[] | undefined;
@@ -101,7 +101,7 @@ export function settledCall(call: ToolCallRow, { metadata = {} }: ToolMessage): 
   };
 }
 
-/** What a person decided about a call. `reply` is the reply with the changed input, and as it is stored. */
+/** The decision of a person about a call. `reply` is the reply with the changed input, and as it is stored. */
 export function decidedCall(
   step: OpenStep,
   { toolCallId, editedInput, answers }: Omit<CallChange, "runId">,

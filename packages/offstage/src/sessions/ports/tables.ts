@@ -32,7 +32,7 @@ export interface Order {
 }
 
 export interface Table {
-  /** What a row is. */
+  /** The meaning of a row. */
   readonly note: string;
   readonly columns: Readonly<Record<string, Column>>;
   /** The primary key. */

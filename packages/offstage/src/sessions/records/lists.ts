@@ -1,4 +1,4 @@
-// What lists and searches share: the options, the conditions that follow from them, and the rows, page by page. Options are strictly
+// The parts that lists and searches share: the options, the conditions that follow from them, and the rows, page by page. Options are strictly
 // checked, because one that selects nothing by mistake looks like an empty store.
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { type OptionRule, oneOf, someText } from "../../base/options.ts";

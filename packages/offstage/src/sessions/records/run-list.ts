@@ -140,7 +140,7 @@ async function withAnnotations(cells: SessionCells, runs: readonly ListedRun[]):
   });
 }
 
-// What a back end can tell of the rows. A run that says `running` may be interrupted, so both are read as `running`.
+// The conditions that a back end can check. A run that says `running` may be interrupted, so both are read as `running`.
 async function conditionsOf(rows: NamespaceRows, options: ListRunsOptions): Promise<Condition[]> {
   const { sessionId, status, agent, model, subagents = false } = options;
   return [
@@ -171,7 +171,7 @@ interface Candidate {
   readonly head: SessionRow | undefined;
 }
 
-// What only the whole record can tell.
+// The conditions that need the whole record.
 async function isWanted(
   rows: NamespaceRows,
   { row, info, head }: Candidate,

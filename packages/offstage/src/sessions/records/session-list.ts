@@ -110,7 +110,7 @@ function isReadable({ context }: SessionCells, head: SessionRow): boolean {
   return false;
 }
 
-// What conditions on the row of a session cannot tell.
+// The conditions that the row of a session alone cannot answer.
 async function filterOf(
   cells: SessionCells,
   { agent, status, text, metadata }: ListSessionsOptions,
